@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package proc
+
+// BootID is "": it cannot be told here.
+func BootID() string { return "" }
