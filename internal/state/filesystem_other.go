@@ -1,0 +1,5 @@
+//go:build !linux && !darwin && !windows
+
+package state
+
+func fsType(string) string { return "" }
