@@ -1,0 +1,5 @@
+package claude
+
+import "github.com/fsnotify/fsnotify"
+
+func openNotices() (*fsnotify.Watcher, error) { return nil, errOpensFiles }
