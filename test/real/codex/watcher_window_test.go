@@ -119,11 +119,16 @@ func TestWatcherSeesASubAgent(t *testing.T) {
 	w.says(child, heldBy(h.Daemon()))
 	h.Model.Release("rest")
 	w.tells("window: idle")
+	w.agrees(2)
+	// Threads that are closed in the same instant get into each other's way, and one may leave its lock: the child works
+	// on while its parent is closed.
+	win.Quit()
+	w.tells("window gone: exited")
+	w.says(child, heldBy(h.Daemon()))
 	h.Model.Release("helper")
 	w.tells("child: idle")
-	w.agrees(2)
-	win.Quit()
-	w.tells(inAnyOrder("window gone: exited", "child gone: exited"))
+	w.agrees(1)
+	w.tells("child gone: exited")
 	w.says(child, free)
 	w.closes()
 }
