@@ -22,10 +22,13 @@ var tries = map[string]func(t *testing.T, w *world, line string){
 	"watcher why proj-93":         ends(`^proj-93 is alive: `),
 	"watcher doctor":              tryDoctor,
 	"watcher nats-context":        tryContext,
+
 	"watcher occupied claude 25c49259-5cd0-4744-a158-5d764d50082a": tryOccupied,
-	"watcher policy":                                   ends(`^value +default$`),
-	"watcher policy set hold":                          ends(`^value +hold$`),
-	"nats --context peerbus-observer sub 'peers.v1.>'": trySub,
+
+	"watcher policy":          ends(`^value +default$`),
+	"watcher policy set hold": ends(`^value +hold$`),
+
+	"nats --context peerbus-observer sub 'peers.v1.>'":                             trySub,
 	`nats --context peerbus-observer req "watcher.v1.$HOST.snapshot" '{"page":0}'`: tryRequest,
 }
 
