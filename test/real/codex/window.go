@@ -2,6 +2,7 @@ package codex
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -116,7 +117,7 @@ func (w *Window) Shows(text string) {
 	w.home.t.Helper()
 	w.home.Until("window "+w.name+" shows "+text, func() error {
 		if w.count(text) == 0 {
-			return fmt.Errorf("it does not")
+			return errors.New("it does not")
 		}
 		return nil
 	})
