@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"peerbus/events"
 )
@@ -48,6 +49,10 @@ const (
 type snapshots struct {
 	mu   sync.Mutex
 	kept []frozen // the oldest first
+	// begun counts the freezes, last is the number of the last that succeeded. Questions that wait for one share the
+	// next: many that ask while the log moves on would each have one made, and push out what others page through.
+	begun atomic.Uint64
+	last  uint64
 }
 
 type frozen struct {
@@ -71,9 +76,13 @@ func (s *snapshots) page(q SnapshotRequest, host string, now func() (LogState, e
 }
 
 func (s *snapshots) find(q SnapshotRequest, now func() (LogState, error)) (frozen, error) {
+	asked := s.begun.Load()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if q.Seq == 0 && q.Page == 0 {
+		if s.last > asked { // it was begun after this was asked
+			return s.kept[len(s.kept)-1], nil
+		}
 		return s.freeze(now)
 	}
 	if q.Seq == 0 {
@@ -87,11 +96,13 @@ func (s *snapshots) find(q SnapshotRequest, now func() (LogState, error)) (froze
 }
 
 func (s *snapshots) freeze(now func() (LogState, error)) (frozen, error) {
+	number := s.begun.Add(1)
 	at, err := now()
 	if err != nil {
 		return frozen{}, err
 	}
 	if n := len(s.kept); n > 0 && s.kept[n-1].seq == at.Seq {
+		s.last = number
 		return s.kept[n-1], nil
 	}
 	pages, err := paged(at.View)
@@ -103,6 +114,7 @@ func (s *snapshots) freeze(now func() (LogState, error)) (frozen, error) {
 	}
 	f := frozen{epoch: at.Epoch, seq: at.Seq, pages: pages}
 	s.kept = append(s.kept, f)
+	s.last = number
 	return f, nil
 }
 
